@@ -1,4 +1,4 @@
-"""Reading, writing and listing while another process swaps a directory for a link that leads out (reliability 11)."""
+"""Reading, writing and listing while another process swaps a directory for a link that leads out."""
 
 from __future__ import annotations
 

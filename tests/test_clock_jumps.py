@@ -1,4 +1,4 @@
-"""A clock that jumps whenever somebody looks at it: runs, caches and resumed runs do not care (reliability 4, 5)."""
+"""A clock that jumps whenever somebody looks at it: runs, caches and resumed runs do not care."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of tool call sees the caller's context variables, and none leaks back (reliability 18)."""
+"""Every kind of tool call sees the caller's context variables, and none leaks back."""
 
 from __future__ import annotations
 

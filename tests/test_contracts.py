@@ -308,7 +308,7 @@ def imported(code: str) -> tuple[list[object], list[str]]:
     return events, names
 
 
-def test_importing_the_public_names_has_no_effects_and_brings_no_provider_client() -> None:  # reliability 19
+def test_importing_the_public_names_has_no_effects_and_brings_no_provider_client() -> None:
     events, names = imported("from react_run import *")
     assert not events
     heavy = {"litellm", "httpx", "jsonschema", "rich", "click", "pint", "openai"}

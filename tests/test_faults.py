@@ -1,4 +1,4 @@
-"""Faults at the N-th await, for every N: nothing is lost, nothing is left behind (reliability 4, behaviour H2).
+"""Faults at the N-th await, for every N: nothing is lost, nothing is left behind (behaviour H2).
 
 The coroutine of a run is driven by hand: at its N-th suspension something else comes back than what it waited for.
 """

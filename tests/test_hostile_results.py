@@ -1,4 +1,4 @@
-"""Hostile results: whatever a tool returns or does, the run goes on and nobody is harmed (reliability 13, T1-T4)."""
+"""Hostile results: whatever a tool returns or does, the run goes on and nobody is harmed (T1-T4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thousand runs of one agent at once: each has its own messages, results and journal (reliability 17)."""
+"""A thousand runs of one agent at once: each has its own messages, results and journal."""
 
 from __future__ import annotations
 

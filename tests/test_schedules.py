@@ -1,4 +1,4 @@
-"""Random schedules: whatever order an event loop wakes things in, a run comes out the same (reliability 21)."""
+"""Random schedules: whatever order an event loop wakes things in, a run comes out the same."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ EXPECTED = {"expect", "code", "line", "column", "contains", "exit_code"}
 
 
 @pytest.mark.parametrize("case", INDEX, ids=lambda case: case["file"])
-def test_what_is_wrong_is_told_with_its_place(case: dict[str, Any], tmp_path: Path) -> None:  # reliability 9
+def test_what_is_wrong_is_told_with_its_place(case: dict[str, Any], tmp_path: Path) -> None:
     folder = tmp_path / "my-skill"
     folder.mkdir()
     shutil.copy(CASES / case["file"], folder / "SKILL.md")

@@ -1,4 +1,4 @@
-"""Twenty thousand turns: memory, descriptors, threads and tasks stay flat (reliability 16)."""
+"""Twenty thousand turns: memory, descriptors, threads and tasks stay flat."""
 
 from __future__ import annotations
 

@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
+import click
+
+from react_run.cli import runs, trace
+
 SCRIPTED = """\
 name: scripted
 model:
@@ -42,6 +46,20 @@ def environment(home: Path, **extra: str) -> dict[str, str]:
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "react_run", *arguments]
+
+
+def views() -> list[tuple[str, ...]]:
+    """Every command that shows a journal, alone and with each of its options and formats; ``-`` is where files go."""
+    commands = {("trace",): trace.command, ("runs", "show"): runs.show_run, ("runs", "export"): runs.export_run}
+    found: list[tuple[str, ...]] = []
+    for words, shows in commands.items():
+        found.append(words)
+        for option in shows.params:
+            if not isinstance(option, click.Option) or option.name in ("last", "engine", "output"):
+                continue  # which run it is, or where the document goes
+            values = option.type.choices if isinstance(option.type, click.Choice) else ["-"]
+            found += [(*words, option.opts[0], *(() if option.is_flag else (value,))) for value in values]
+    return found
 
 
 def react_run(

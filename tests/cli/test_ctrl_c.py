@@ -1,4 +1,4 @@
-"""Ctrl-C at random moments of a run on a terminal: status 130, and nothing that is left behind (reliability 7).
+"""Ctrl-C at random moments of a run on a terminal: status 130, and nothing that is left behind.
 
 ``REACT_RUN_INTERRUPTS`` is how many there are: 50 in CI, a thousand by night.
 """

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.command_line import SCRIPTED, SLOW, command, environment, react_run, write
+from tests.cli.command_line import SCRIPTED, SLOW, command, environment, react_run, views, write
 from tests.cli.terminals import Terminal
 from tests.pictures import png
 
@@ -480,13 +480,9 @@ model:
         ["check", f"{HOSTILE}.yaml"],
         ["trust", "."],
         ["init", f"new{HOSTILE}"],
-        ["trace", "--last", "--json"],
         ["trace", "--last", "--html", f"{HOSTILE}.html"],
-        ["trace", "--last", "--chrome-trace", "-"],
         ["runs", "list", "--json"],
-        ["runs", "show", "--last", "--json"],
-        ["runs", "export", "--last"],
-        ["runs", "export", "--last", "--format", "json"],
+        *([*view, "--last"] for view in views()),
     ],
     ids=lambda words: " ".join(words).encode("ascii", "replace").decode()[:40],
 )

@@ -1,4 +1,4 @@
-"""Good files, edited at random: whatever comes of it is a configuration or our error type (reliability 9)."""
+"""Good files, edited at random: whatever comes of it is a configuration or our error type."""
 
 from __future__ import annotations
 

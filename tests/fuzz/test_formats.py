@@ -1,4 +1,4 @@
-"""Everything that is read from outside, edited at random: a value or a typed error within a second (reliability 20).
+"""Everything that is read from outside, edited at random: a value or a typed error within a second.
 
 ``REACT_RUN_FUZZ`` is how many inputs there are of each format: 2,000 in CI, and by night as many as make a million.
 """

@@ -1,4 +1,4 @@
-"""A journal on a disk that fails: everything before stays readable, and the run ends (reliability 6)."""
+"""A journal on a disk that fails: everything before stays readable, and the run ends."""
 
 from __future__ import annotations
 

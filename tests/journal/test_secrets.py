@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.cli.command_line import views
 from tests.journal.secret_holders import CANARIES, CORES
 
 from react_run.cli.exit import ended
@@ -75,14 +76,8 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
 
     call("run", "agent.yaml", prompt, "--trust", "--session", "talk", "-vv", "--record", "run.jsonl")
     call("run", "agent.yaml", prompt, "--trust", "--output-format", "stream-json")
-    for arguments in (
-        ["trace"],
-        ["trace", "--full"],
-        ["trace", "--json"],
-        ["runs", "show"],
-        ["runs", "show", "--json"],
-    ):
-        call(*arguments, "run.jsonl")
+    for view in views():
+        call(*view, "run.jsonl")
     call("trace", "run.jsonl", "--html", "run.html", "--chrome-trace", "run.json")
     for form in ("markdown", "json", "html"):
         call("runs", "export", "run.jsonl", "--format", form, "-o", f"run.{form}")

@@ -6,20 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.command_line import views
 from tests.journal.test_commands import AGENT
 
 from react_run.cli.exit import ended
 from react_run.journal.locate import run_files
 
-COMMANDS = [
-    ("trace",),
-    ("trace", "--html", "-"),
-    ("trace", "--chrome-trace", "-"),
-    ("runs", "show"),
-    ("runs", "export"),
-    ("replay",),
-    ("resume",),
-]
+VIEWS = views()
+COMMANDS = [*VIEWS, ("replay",), ("resume",)]
 DAMAGES = [
     ("model_request", "keep", 50),
     ("tool_finished", "executed", "yes"),
@@ -76,7 +70,7 @@ def test_numbers_and_moments_that_cannot_be_are_named(
     told = 0
     for odd in ODD:
         (tmp_path / "run.jsonl").write_text(text.replace('"@"', odd), encoding="utf-8")
-        for command in COMMANDS[:5]:
+        for command in VIEWS:
             capsys.readouterr()
             ended([*command, "run.jsonl"])
             err = capsys.readouterr().err
@@ -96,7 +90,7 @@ def test_a_run_that_ended_early_in_the_middle_of_a_line_is_shown_or_refused(
     ended(["agent.yaml", "go", "--record", "run.jsonl", "-q"])
     lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "run.jsonl").write_bytes(b"".join(lines[:cut]) + torn)
-    for command in COMMANDS[:5]:
+    for command in VIEWS:
         capsys.readouterr()
         ended([*command, "run.jsonl"])
         assert "internal error" not in capsys.readouterr().err, command

@@ -220,7 +220,7 @@ def test_cancelling_closes_the_connection() -> None:
         asyncio.run(run(model_at(server), server))
 
 
-def test_a_slow_drip_ends_in_time() -> None:  # reliability 8
+def test_a_slow_drip_ends_in_time() -> None:
     drip = sse(as_chunks(completion("Hi"))[:1] * 9, done=False)
     steps: list[bytes | float | str] = [piece for byte in drip for piece in (bytes([byte]), 0.02)]
     begin = time.monotonic()

@@ -289,7 +289,7 @@ def test_compressed_answers_are_read_and_broken_ones_typed(stream: bool) -> None
     assert (error.code, error.retryable) == ("bad_response", True)
 
 
-def test_a_stream_cut_at_any_byte_is_complete_or_incomplete_never_wrong() -> None:  # A5b, reliability 8
+def test_a_stream_cut_at_any_byte_is_complete_or_incomplete_never_wrong() -> None:  # A5b
     calls = [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}]
     body = completion("Grüße 🍸 " * 60, finish_reason="tool_calls", tool_calls=calls)
     data = sse(as_chunks(body))
@@ -315,7 +315,7 @@ def test_a_stream_cut_at_any_byte_is_complete_or_incomplete_never_wrong() -> Non
 
 
 @pytest.mark.parametrize("framing", ["chunked", "length"])
-def test_a_body_that_ends_early_is_a_broken_connection(framing: str) -> None:  # reliability 8
+def test_a_body_that_ends_early_is_a_broken_connection(framing: str) -> None:
     data = json.dumps(completion("Hi" * 100)).encode()
     chunked = framing == "chunked"
     steps: list[bytes | float | str] = [data[:50], "close"]
@@ -326,7 +326,7 @@ def test_a_body_that_ends_early_is_a_broken_connection(framing: str) -> None:  #
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("steps", [["reset"], [b'data: {"choi', "reset"]], ids=["at once", "in the body"])
-def test_a_reset_is_a_broken_connection(steps: list[bytes | float | str], stream: bool) -> None:  # reliability 8
+def test_a_reset_is_a_broken_connection(steps: list[bytes | float | str], stream: bool) -> None:
     error = failed(Raw(headers=EVENTS, steps=steps, chunked=True), stream=stream)
     assert (error.code, error.retryable) == ("connection", True)
 
@@ -349,7 +349,7 @@ SLOW = {
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("kind", ["stall", "drip"])
-def test_a_stall_and_a_slow_drip_end_in_time(kind: str, stream: bool) -> None:  # reliability 8
+def test_a_stall_and_a_slow_drip_end_in_time(kind: str, stream: bool) -> None:
     begin = time.monotonic()
     error = failed(SLOW[kind], stream=stream, timeout=0.4)
     assert (error.code, error.retryable) == ("timeout", True)

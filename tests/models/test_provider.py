@@ -426,7 +426,7 @@ def test_nested_without_end_is_no_json() -> None:
 
 def test_twenty_thousand_mutants_of_the_cases_crash_nothing(
     record_property: Callable[[str, object], None],
-) -> None:  # reliability 3
+) -> None:
     record_property("faults", 20_000)
     seeds = [(case.mode, expanded(case.input)) for case in cases("response", "stream") if "two_mega" not in case.name]
     outcomes = {"reply": 0, "error": 0}

@@ -35,7 +35,7 @@ BY_TOOL = [case for case in cases("error") if "exception_in_tool" in case.input]
 
 @pytest.mark.parametrize("client", BOTH)
 @pytest.mark.parametrize("case", [*cases("response", "stream"), *BY_STATUS], ids=lambda case: case.name)
-def test_a_run_makes_the_best_of_what_a_provider_sends(case: Case, client: str) -> None:  # reliability 1, 2
+def test_a_run_makes_the_best_of_what_a_provider_sends(case: Case, client: str) -> None:
     seen = run_case(case, client)
     if client == "litellm" and case.name in LITELLM_LOSES:
         assert isinstance(seen.outcome, RunResult)  # nothing is executed that was not asked for; the run goes on

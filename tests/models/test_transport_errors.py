@@ -1,4 +1,4 @@
-"""What breaks on the way to a provider is a typed error with words (behaviour S6, reliability 1)."""
+"""What breaks on the way to a provider is a typed error with words (behaviour S6)."""
 
 from __future__ import annotations
 

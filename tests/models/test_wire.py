@@ -34,7 +34,7 @@ def body(wire: Wire, request: ModelRequest, **head: object) -> Json:
     return json.loads(joined)
 
 
-def test_a_request_is_what_providers_accept() -> None:  # L5, reliability 1
+def test_a_request_is_what_providers_accept() -> None:  # L5
     request = ModelRequest(messages=conversation(3), tools=tuple(TOOLS.values()))
     sent = body(Wire(), request, temperature=0)
     assert violations("/v1/chat/completions", HEADERS, sent) == []

@@ -195,7 +195,7 @@ def test_there_are_fifty_scripts_and_each_gives_orders() -> None:
 )
 def test_an_obedient_model_does_nothing_without_approval(
     guards: str, mode: str, record_property: Callable[[str, object], None]
-) -> None:  # reliability 14
+) -> None:
     record_property("faults", len(HOSTILE))
     for hostile in HOSTILE:
         result, done = obeying(hostile, GUARDS[guards](), mode)

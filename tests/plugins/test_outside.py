@@ -95,7 +95,7 @@ def built(folder: Path, *lines: str) -> ReActAgent:
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_plugin_is_reported_with_distribution_version_entry_point_and_fix(
     case: str, site: Path, tmp_path: Path
-) -> None:  # reliability 15
+) -> None:
     source, said = BROKEN[case]
     install(site, "acme-bad", source, {"acme-bad": "acme_bad:Bad"}, version="1.4")
     with pytest.raises(ReactError) as caught:

@@ -10,8 +10,10 @@ import click
 
 from react_run.cli.commands import COMMANDS
 
-EPILOG = "Exit status: 0 answered · 1 no successful answer · 2 agent file or command line wrong · 3 the provider failed"
-EPILOG += " · 4 needs the user · 5 a limit was reached · 6 a replay differs · 130 interrupted."
+EPILOG = "Exit status: 0 answered · 1 no successful answer · 2 invalid agent file or command line"
+EPILOG += (
+    " · 3 the provider failed · 4 needs the user · 5 a limit was reached · 6 the replay diverged · 130 interrupted."
+)
 
 
 class Application(click.Group):

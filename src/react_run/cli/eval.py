@@ -71,7 +71,7 @@ EXPORTS = ("csv", "inspect", "junit", "promptfoo")
 @click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def command(file: str, cases: str, **given: Any) -> int:
-    """Measure an agent on cases (YAML, JSON lines, CSV), and show how certain the figures are.
+    """Measure an agent on cases (YAML, JSON lines, CSV), with confidence intervals.
 
     \b
       react-run eval agent.yaml cases.yaml --repeat 5

@@ -69,7 +69,7 @@ def agent_options(function: F) -> F:
                 metavar="NAME",
                 multiple=True,
                 shell_complete=_complete_plugins,
-                help="Add a plugin around all others; no:NAME disables one that the file lists (repeatable).",
+                help="Add an outermost plugin; no:NAME disables one listed in the file (repeatable).",
             ),
             click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins."),
             click.option("--trust", is_flag=True, help="Trust the file's directory for this run."),

@@ -68,8 +68,8 @@ def command(
 ) -> int:
     """Run the agent that AGENT.yaml describes.
 
-    The answer goes to stdout, everything else to stderr. Without PROMPT, a terminal opens a chat. `-`, or piped input,
-    is the prompt; together with PROMPT it is appended as context.
+    The answer goes to stdout, everything else to stderr. Without PROMPT, a terminal opens a chat. With `-` or
+    piped input, stdin is the prompt. If PROMPT is also given, stdin is appended to it as context.
     """
     from react_run.cli.prompting import prompt_from
 

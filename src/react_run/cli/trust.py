@@ -1,4 +1,4 @@
-"""``react-run trust DIR``: let agent files in a directory start programs and load code next to them."""
+"""``react-run trust DIR``: trust a directory: its agent files may start programs and load code from it."""
 
 from __future__ import annotations
 

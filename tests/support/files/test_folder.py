@@ -1,4 +1,4 @@
-"""Files reached by name, and nothing outside, whatever the name says (reliability 11)."""
+"""Files reached by name, and nothing outside, whatever the name says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody who swaps a directory for a link while we use it gets nothing (reliability 11).
+"""Somebody who swaps a directory for a link while we use it gets nothing.
 
 ``REACT_RUN_LONG_TESTS`` makes it twenty seconds.
 """

@@ -1,4 +1,4 @@
-"""The files toolset: a jail, honest reading, exact editing (toolsets.md, reliability 11)."""
+"""The files toolset: a jail, honest reading, exact editing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOOLS = {
 
 
 @pytest.mark.parametrize("case", ATTEMPTS, ids=lambda case: f"{case['op']} {case['path'][:40]!r}")
-def test_every_path_is_allowed_or_refused_as_it_must_be(root: Path, case: Attempt) -> None:  # reliability 11
+def test_every_path_is_allowed_or_refused_as_it_must_be(root: Path, case: Attempt) -> None:
     before = everything_outside(root)
     for name, parameter, more in TOOLS[case["op"]]:
         if name == "edit_file" and case["expect"] == "allow":

@@ -1,4 +1,4 @@
-"""The functions toolset: plain functions of a file as tools (toolsets.md)."""
+"""The functions toolset: plain functions of a file as tools."""
 
 from __future__ import annotations
 

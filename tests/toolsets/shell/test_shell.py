@@ -1,4 +1,4 @@
-"""The shell toolset: commands, deadlines, and what is told about them (toolsets.md)."""
+"""The shell toolset: commands, deadlines, and what is told about them."""
 
 from __future__ import annotations
 

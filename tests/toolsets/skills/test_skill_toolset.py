@@ -388,7 +388,7 @@ def tree(folder: Path, spec: dict[str, Any]) -> Iterator[Path]:
 @pytest.mark.parametrize(
     "case", [case for case in PATHS[1:] if case["op"] == "read"], ids=lambda case: case["path"][:30]
 )
-def test_only_files_inside_the_skill_are_read(case: dict[str, Any], tmp_path: Path) -> None:  # reliability 11
+def test_only_files_inside_the_skill_are_read(case: dict[str, Any], tmp_path: Path) -> None:
     with tree(tmp_path / "skills", PATHS[0]["tree"]) as folder:
         read = calls(("read_skill_file", {"skill": "letters", "path": case["path"]}))
         result, _ = ran(folder, activate("letters"), read, DONE)
