@@ -15,7 +15,7 @@ from react_toolsets.agents import AgentsToolset
 def team(folder: Path) -> Journal:
     """A run that calls a subagent twice, whose own subagent answers."""
     scripted = "version: 1\ndescription: Works.\nmodel: {{kind: scripted, replies: {}}}\n"
-    call = "[{tool_calls: [{name: low, arguments: {task: t}}]}, middle answer]"
+    call = "[{tool_calls: [{name: low, arguments: {task: t}}]}, '**middle** answer']"
     (folder / "low.yaml").write_text(scripted.format("[low answer]"))
     (folder / "middle.yaml").write_text(scripted.format(call) + "subagents: [low.yaml]\n")
     asked = [calls(("middle", {"task": "first"}), ("middle", {"task": "second"})), says("end")]
@@ -49,6 +49,12 @@ def test_the_page_shows_a_subagent_once_and_within_its_call(tmp_path: Path) -> N
     assert text.count("Subagent: low") == 2
     call = text.index('<details class="tool"')
     assert call < text.index("Subagent: middle") < text.index("<b>middle</b>", text.index("Subagent: middle"))
+
+
+def test_the_page_shows_answers_of_subagents_as_markdown_and_results_as_text(tmp_path: Path) -> None:
+    text = page(team(tmp_path))
+    assert text.count('<div class="md"><p><strong>middle</strong> answer</p>') == 2
+    assert text.count("answer&quot;: &quot;**middle** answer&quot;") >= 2
 
 
 def test_the_page_opens_results_and_folds_requests(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A run as one self-contained page: no scripts, no requests, and recorded text is never markup (J5)."""
+"""A run as one self-contained page: no scripts or requests; answers are Markdown, and nothing recorded is HTML (J5)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
 from react_run.journal.view.charts import costs, tokens
+from react_run.journal.view.markdown import markdown
 from react_run.journal.view.markup import Anchors, block, details, escaped
 from react_run.journal.view.reasons import WHY, spoken
 from react_run.journal.view.subagents import Subagents
@@ -111,9 +112,9 @@ def _head(journal: Journal) -> Iterator[str]:
     yield "</dl>\n"
     if steps := formatting.plan(journal):
         yield f'<div class="card"><h3>Plan</h3>{block(chr(10).join(steps))}</div>\n'
-    yield f'<div class="card answer"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
+    yield f'<div class="card answer"><h3>Answer</h3>{markdown(footer.get("answer") or "(none)")}'
     if footer.get("unverified_answer"):
-        yield f"<h3>What the model claimed</h3>{block(footer['unverified_answer'])}"
+        yield f"<h3>What the model claimed</h3>{markdown(footer['unverified_answer'])}"
     if "error" in footer:
         yield f'<p class="bad">{escaped(formatting.error(footer["error"]))}</p>{_traceback(footer["error"])}'
     yield f'</div>\n<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>\n'

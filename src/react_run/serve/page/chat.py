@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from react_run.errors import ReactError
 from react_run.journal.view import formatting
+from react_run.journal.view.markdown import markdown
 from react_run.journal.view.markup import block, escaped
 from react_run.journal.view.waterfall import brief
 from react_run.serve.chat_api import STREAM_HEADERS
@@ -19,7 +20,6 @@ from react_run.serve.errors import ApiError, wrong
 from react_run.serve.page.agents import NOBODY
 from react_run.serve.page.approvals import card
 from react_run.serve.page.frame import count, fragment, page
-from react_run.serve.page.markdown import markdown
 from react_run.serve.page.parts import badge, duration, money, short
 from react_run.serve.page.run import Seen, draft_of, event
 from react_run.serve.signals import Signal

@@ -14,6 +14,7 @@ from react_run.journal.reading import Journal
 from react_run.journal.view import formatting
 from react_run.journal.view.charts import costs, tokens
 from react_run.journal.view.html import agent_details, iteration_details, opening_details
+from react_run.journal.view.markdown import markdown
 from react_run.journal.view.markup import Anchors, block, escaped
 from react_run.journal.view.waterfall import legend, rows
 from react_run.serve.chat_api import STREAM_HEADERS
@@ -22,7 +23,6 @@ from react_run.serve.listing import Entry, of_job, of_summary
 from react_run.serve.page.approvals import card
 from react_run.serve.page.changes import changes
 from react_run.serve.page.frame import count, fragment, page
-from react_run.serve.page.markdown import markdown
 from react_run.serve.page.parts import badge, duration, facts, money, short, spans
 from react_run.serve.page.tree import branches, tree
 
@@ -319,7 +319,7 @@ def outcome(seen: Seen, *, swaps: bool = False) -> str:
         if footer.get("answer"):
             parts.append(f"<h2>Answer</h2>{markdown(footer['answer'])}")
         if footer.get("unverified_answer"):
-            parts.append(f"<h3>What the model claimed</h3>{block(footer['unverified_answer'])}")
+            parts.append(f"<h3>What the model claimed</h3>{markdown(footer['unverified_answer'])}")
         if "error" in footer:
             parts.append(f'<p class="bad">✗ {escaped(formatting.error(footer["error"]))}</p>')
         if seen.journal is not None and (steps := formatting.plan(seen.journal)):

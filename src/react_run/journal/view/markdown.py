@@ -32,7 +32,9 @@ def markdown(text: str) -> str:
 def _reader() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
+    reader = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20}).enable(
+        ["table", "strikethrough"]
+    )
     reader.disable(
         ["image", "html_block", "html_inline", "reference", "entity"]
     )  # the page loads nothing from other servers
