@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tests.serve.running_server import Running, agent_file, calling, serving
 
+from react_run.serve.page.parts import badge
+
 
 def test_the_plan_that_a_model_kept_stands_beside_its_answer(home: Path, tmp_path: Path) -> None:
     steps = [{"step": "Count <b>guests</b>", "status": "done"}, {"step": "Write the menu"}]
@@ -30,6 +32,13 @@ def first_update(running: Running, path: str) -> str:
                 break
             lines.append(line)
     return "\n".join(lines)
+
+
+def test_a_badge_says_why_a_run_ended_in_words_or_in_a_list_by_its_code() -> None:
+    words = "it went in circles"
+    assert badge("stuck") == f'<span class="badge err" title="stuck">{words}</span>'
+    assert badge("stuck", spelled=False) == f'<span class="badge err" title="{words}">stuck</span>'
+    assert badge("completed", success=True) == '<span class="badge ok">completed</span>'
 
 
 def test_a_question_that_is_shown_already_is_left_alone(home: Path, tmp_path: Path) -> None:

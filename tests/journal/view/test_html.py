@@ -54,7 +54,24 @@ def test_a_page_has_no_script_no_handler_no_form_and_no_address(tmp_path: Path) 
     assert not elements.open
     names = {name for name, _ in elements.found}
     assert names <= {
-        *("html", "head", "meta", "link", "title", "style", "body", "main", "h1", "h2", "h3", "p", "span", "div", "b"),
+        *(
+            "html",
+            "head",
+            "meta",
+            "link",
+            "title",
+            "style",
+            "body",
+            "main",
+            "h1",
+            "h2",
+            "h3",
+            "p",
+            "span",
+            "div",
+            "b",
+            "small",
+        ),
         *(
             "dl",
             "dt",
@@ -104,6 +121,15 @@ def test_a_very_long_text_is_shown_in_part(tmp_path: Path) -> None:
     assert len(text) < 200_000
     assert "the end" in text
     assert "characters left out here" in text
+
+
+def test_a_page_says_in_words_why_a_run_ended_and_gives_the_code_beside_them() -> None:
+    replies = [calls(("nothing", {"a": number})) for number in range(2)]
+    text = page(recorded(agent_of(replies, failure_handling="safe")))
+    words, code = "a tool failed again after its correction", '<small class="soft">tool_retry_exhausted</small>'
+    assert f'<span class="badge bad">{words}</span> {code}</h1>' in text
+    assert f'<p class="guard">! failures: {words}: nothing: unknown_tool {code}</p>' in text
+    assert '<span class="badge good">completed</span></h1>' in page(recorded(agent_of([says("done")])))
 
 
 # -- in a browser ------------------------------------------------------------------------------------------------------

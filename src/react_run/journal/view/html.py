@@ -12,7 +12,7 @@ from react_run.journal.view import formatting
 from react_run.journal.view.charts import costs, tokens
 from react_run.journal.view.markdown import markdown
 from react_run.journal.view.markup import Anchors, block, details, escaped
-from react_run.journal.view.reasons import WHY, spoken
+from react_run.journal.view.reasons import code_in, in_words, spoken
 from react_run.journal.view.subagents import Subagents
 from react_run.journal.view.waterfall import waterfall
 from react_run.parts import FilePart, ImagePart, Part
@@ -73,7 +73,7 @@ def _subagent(child: Journal, subagents: Subagents) -> str:
     )
     stats = child.own_stats
     about = (
-        formatting.status(child),
+        in_words(formatting.status(child))[0],
         formatting.seconds(stats.seconds),
         formatting.tokens(stats.usage.total_tokens),
         formatting.one_line((child.footer or {}).get("answer") or "no answer")[:80],
@@ -85,10 +85,9 @@ def _subagent(child: Journal, subagents: Subagents) -> str:
 def _head(journal: Journal) -> Iterator[str]:
     header, footer, stats = journal.header, journal.footer or {}, journal.stats
     mark = "good" if formatting.succeeded(journal) else "bad"
-    badge = f'<span class="badge {mark}">{escaped(formatting.status(journal))}</span>'
+    words, code = in_words(formatting.status(journal))
+    badge = f'<span class="badge {mark}">{escaped(words)}</span>{_code(code)}'
     yield f"<h1>{escaped(formatting.name(journal))} {badge}</h1>\n"
-    if words := WHY.get(footer.get("stop_reason") or ""):
-        yield f'<p class="bad">Stopped: {escaped(words)}</p>\n'
     about = f"{formatting.moment(header['time'])} · {header['model']} · run {journal.run_id}"
     yield f'<p class="soft">{escaped(about)}</p>\n<dl class="facts">'
     facts = {
@@ -118,6 +117,10 @@ def _head(journal: Journal) -> Iterator[str]:
     if "error" in footer:
         yield f'<p class="bad">{escaped(formatting.error(footer["error"]))}</p>{_traceback(footer["error"])}'
     yield f'</div>\n<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>\n'
+
+
+def _code(code: str) -> str:
+    return f' <small class="soft">{escaped(code)}</small>' if code else ""
 
 
 def _with_below(own: int, below: int) -> str:
@@ -175,7 +178,8 @@ def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
     for asked in iteration.questions:
         yield details("message", f"asked: {escaped(asked.said)}", block(asked.record["text"]))
     for record in iteration.guards:
-        yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(spoken(record["detail"]))}</p>\n'
+        detail = record["detail"]
+        yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(spoken(detail))}{_code(code_in(detail))}</p>\n'
     if iteration.feedback is not None:
         yield f'<p class="guard">Refused by checks:</p>{block(iteration.feedback)}'
 

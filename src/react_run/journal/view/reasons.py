@@ -22,7 +22,18 @@ WHY: dict[str, str] = {
 }
 
 
+def in_words(status: str) -> tuple[str, str]:
+    """How a run ended: in words, and the code for them; without words, the status itself and an empty string."""
+    return (WHY[status], status) if status in WHY else (status, "")
+
+
+def code_in(detail: str) -> str:
+    """The code that ``spoken`` puts into words; empty if there is none."""
+    code = detail.partition(": ")[0]
+    return code if code in WHY else ""
+
+
 def spoken(detail: str) -> str:
     """The detail of a guard, with the reason for which it ended a run in words."""
-    code, colon, rest = detail.partition(": ")
-    return f"{WHY[code]}{colon}{rest}" if code in WHY else detail
+    code = code_in(detail)
+    return WHY[code] + detail.removeprefix(code) if code else detail

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from react_run.errors import JournalError
 from react_run.journal.reading import read_journal
 from react_run.journal.view.markup import escaped
+from react_run.journal.view.reasons import in_words
 from react_run.support.display import usd
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ _shapes: OrderedDict[tuple[str, int, int], str] = OrderedDict()
 """Thumbnails of journals, by path, modification time and size."""
 
 
-def badge(status: str, *, success: bool = False, id_: str = "", swaps: bool = False) -> str:
-    """The status of a run as a coloured badge."""
+def badge(status: str, *, success: bool = False, id_: str = "", swaps: bool = False, spelled: bool = True) -> str:
+    """The status of a run as a coloured badge: in words with the code as its title, or the other way round."""
     kind = {
         "running": "run",
         "queued": "off",
@@ -34,7 +35,10 @@ def badge(status: str, *, success: bool = False, id_: str = "", swaps: bool = Fa
     }.get(status, "ok" if success else "err")
     place = f' id="{id_}"' if id_ else ""
     oob = ' hx-swap-oob="true"' if swaps else ""
-    return f'<span class="badge {kind}"{place}{oob}>{escaped(_NAMES.get(status, status))}</span>'
+    words, code = in_words(status)
+    shown, other = (words, code) if spelled or not code else (code, words)
+    title = f' title="{escaped(other)}"' if other else ""
+    return f'<span class="badge {kind}"{place}{title}{oob}>{escaped(_NAMES.get(shown, shown))}</span>'
 
 
 def facts(values: Mapping[str, tuple[str, str]], *, id_: str = "facts", swaps: bool = False) -> str:

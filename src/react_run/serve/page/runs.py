@@ -167,7 +167,7 @@ def _row(site: Site, entry: Entry) -> str:
     path = site.service.shelf.path_of(entry.id)
     prompt = escaped(one_line(entry.prompt)[:300] or "(no text)")
     return (
-        f'<tr data-item="{entry.id}"><td>{badge(entry.status, success=entry.success)}</td>'
+        f'<tr data-item="{entry.id}"><td>{badge(entry.status, success=entry.success, spelled=False)}</td>'
         f'<td><b>{escaped(entry.agent)}</b> <span class="id">{entry.id[:8]} · {ago(entry.started)}</span></td>'
         f'<td class="prompt"><a href="/runs/{entry.id}">{prompt}</a></td><td class="hide">{shape(path)}</td>'
         f'<td class="soft hide model">{escaped(entry.model)}</td><td class="r num">{duration(entry.seconds)}</td>'
