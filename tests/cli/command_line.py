@@ -55,7 +55,7 @@ def views() -> list[tuple[str, ...]]:
     for words, shows in commands.items():
         found.append(words)
         for option in shows.params:
-            if not isinstance(option, click.Option) or option.name in ("last", "engine", "output"):
+            if not isinstance(option, click.Option) or option.name in ("last", "engine", "output", "opened"):
                 continue  # which run it is, or where the document goes
             values = option.type.choices if isinstance(option.type, click.Choice) else ["-"]
             found += [(*words, option.opts[0], *(() if option.is_flag else (value,))) for value in values]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,15 +22,20 @@ if TYPE_CHECKING:
 @click.command("trace", context_settings={"help_option_names": ["-h", "--help"]})
 @run_argument
 @click.option("--html", metavar="FILE", help="Write a self-contained HTML page to FILE.")
+@click.option("--open", "opened", is_flag=True, help="Open the page written by --html in a browser.")
 @click.option("--chrome-trace", metavar="FILE", help="Write a trace for Perfetto (ui.perfetto.dev) to FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records of the run as JSON lines.")
 @click.option("--full", is_flag=True, help="Do not cut lines at the width of the terminal.")
 @naming_damage
-def command(run: str | None, html: str | None, chrome_trace: str | None, as_json: bool, full: bool) -> int:
+def command(
+    run: str | None, html: str | None, opened: bool, chrome_trace: str | None, as_json: bool, full: bool
+) -> int:
     """Show what happened in RUN: thoughts, actions, results, times, tokens, cost, guards.
 
     RUN is the id of a run, or its beginning, or a journal file; --last means the latest run.
     """
+    if opened and html in (None, "-"):
+        raise click.UsageError("--open opens a page that is saved to a file: add --html FILE, such as --html run.html")
     from react_run.journal.locate import find_run
     from react_run.journal.reading import read_journal
 
@@ -37,6 +44,8 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
         from react_run.journal.view.html import page
 
         write(html, page(journal))
+        if opened:
+            open_page(html)
     if chrome_trace is not None:
         from react_run.journal.view.chrome import chrome_trace as traced
 
@@ -56,6 +65,25 @@ def write(name: str, text: str) -> None:
         return
     Path(name).write_text(text, encoding="utf-8", errors="replace")
     print(f"written to {printable(name)}", file=sys.stderr)
+
+
+def open_page(name: str) -> None:
+    """Open a page that was written to a file in the user's browser; without one, say where the page is."""
+    import webbrowser
+
+    path, shown = Path(name).resolve(), False
+    if _has_display():
+        with suppress(webbrowser.Error, OSError, ValueError):  # the value of BROWSER may be anything
+            shown = webbrowser.open(path.as_uri())
+    if not shown:
+        print(f"no browser could be started here: open {printable(str(path))} in one", file=sys.stderr)
+
+
+def _has_display() -> bool:
+    """Whether a browser can be seen; ``webbrowser`` alone would start a text browser within the terminal."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def show_tree(journal: Journal, *, full: bool = False, to: TextIO | None = None) -> None:
