@@ -114,6 +114,7 @@ class OneRun:
             raise
         finally:
             self.screen.stop_status()
+            self.screen.end_draft()  # where Ctrl-C came before the answer could take its place
             if (run := progress.run) is not None:
                 self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id, below=progress.below))
 

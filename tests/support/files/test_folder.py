@@ -237,9 +237,9 @@ def test_a_file_is_on_disk_before_it_takes_the_place_of_another(
         done.append(os.fstat(descriptor).st_size)
         fsync(descriptor)
 
-    def renamed(*names: str, **more: int) -> None:
+    def renamed(old: str, new: str, **directories: int) -> None:
         done.append("renamed")
-        rename(*names, **more)
+        rename(old, new, **directories)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(os, "rename", renamed)
