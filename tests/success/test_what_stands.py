@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -260,3 +260,41 @@ def test_what_is_verified_is_told_when_the_provider_fails(expression: str) -> No
         run_agent([calls(("calculate", {"expression": expression})), {"error": {"status": 400}}], toolset="math")
     assert isinstance(caught.value.result, RunResult)
     assert "= 4" in caught.value.result.answer
+
+
+# -- what calls have in common -----------------------------------------------------------------------------------------
+
+
+@tool(read_only=True)
+def forecast(place: str, units: str, style: Literal["short", "long"] = "short") -> str:
+    """Forecast the weather."""
+    if place == "Oslo":
+        raise ToolError("no station", code="no_station")
+    return "Rain."
+
+
+@tool(read_only=True)
+def history(place: str, units: str, style: Literal["short", "long"] = "short") -> str:
+    """Look up past weather."""
+    return "Sun."
+
+
+@pytest.mark.parametrize(
+    ("place", "units", "style", "answers"),
+    [
+        ("Rome", "metric", "short", False),  # the unit is not what was asked about
+        ("Rome", "imperial", "long", False),  # nor is one choice of several
+        ("Oslo harbour", "imperial", "short", True),
+    ],
+)
+def test_units_and_choices_that_calls_share_answer_nothing(place: str, units: str, style: str, answers: bool) -> None:
+    failed = calls(("forecast", {"place": "Oslo", "units": "metric", "style": "long"}))
+    other = calls(("history", {"place": place, "units": units, "style": style}))
+    assert run_agent([failed, other, "done"], tools=[forecast, history]).success is answers
+
+
+def test_a_call_beside_one_without_its_argument_leaves_it_unanswered() -> None:
+    both = calls(("forecast", {"units": "metric"}), ("forecast", {"place": "Rome", "units": "metric"}))
+    result = run_agent([both, "done"], tools=[forecast, history])
+    assert [step.failed for step in result.steps] == [True, False]
+    assert [left.code for left in result.unresolved] == ["invalid_arguments"]
