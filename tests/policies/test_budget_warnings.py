@@ -72,7 +72,7 @@ def test_a_run_that_ends_with_an_iteration_is_not_told_about_a_budget(
     scripted_tool: Callable[..., Tool], fired: Fired
 ) -> None:
     ends = scripted_tool("ends", Observation(content="no", outcome=Outcome(disposition=Disposition.TERMINAL_ERROR)))
-    used = {"usage": {"input_tokens": 5, "output_tokens": 0, "cost": 0.0}}
+    used: dict[str, Any] = {"usage": {"input_tokens": 5, "output_tokens": 0, "cost": 0.0}}
     result = run_agent([calls(("ends", {"x": 1}), **used)], tools=[ends], plugins=[fired], max_total_tokens=10)
     assert result.stop_reason == "tool_failure"
     assert "budget_warnings" not in fired.guards

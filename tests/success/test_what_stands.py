@@ -298,3 +298,43 @@ def test_a_call_beside_one_without_its_argument_leaves_it_unanswered() -> None:
     result = run_agent([both, "done"], tools=[forecast, history])
     assert [step.failed for step in result.steps] == [True, False]
     assert [left.code for left in result.unresolved] == ["invalid_arguments"]
+
+
+@tool(read_only=True)
+def find(place: str, about: str) -> str:
+    """Find something at a place."""
+    if place == "Oslo":
+        raise ToolError("no such map", code="no_map")
+    return "There."
+
+
+@tool(read_only=True)
+def search(place: str, about: str) -> str:
+    """Search for something at a place."""
+    return "Here."
+
+
+def test_calls_of_one_tool_must_share_their_subject_and_those_of_two_any_word() -> None:
+    oslo, rome = {"place": "Oslo", "about": "harbour"}, {"place": "Rome", "about": "harbour"}
+    of_one = run_agent([calls(("find", oslo), ("find", rome)), "done"], tools=[find, search])
+    assert [left.code for left in of_one.unresolved] == ["no_map"]
+    of_two = run_agent([calls(("find", oslo), ("search", rome)), "done"], tools=[find, search])
+    assert not of_two.unresolved
+
+
+def test_the_subject_of_a_call_is_in_its_arguments_as_they_were_repaired() -> None:
+    paid: list[str] = []
+
+    @tool(read_only=False)
+    def send(to: str) -> str:
+        """Send money."""
+        if to == "bob":
+            raise ToolError("account frozen", code="frozen")
+        paid.append(to)
+        return "sent"
+
+    result = run_agent(
+        [calls(("send", {"arguments": {"to": "bob"}})), calls(("send", {"to": "ann"})), "done"], tools=[send]
+    )
+    assert paid == ["ann"]
+    assert [left.code for left in result.unresolved] == ["frozen"]

@@ -74,7 +74,7 @@ def test_calls_of_subagents_of_subagents_count_as_in_the_result(tmp_path: Path) 
 def test_what_is_attached_to_a_prompt_is_below_it(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     model = ScriptedModel(replies=["Two dots."], reads=["image/*"])
-    prompt = ["See?", ImagePart(png(), name="photo.png"), ImagePart(png(2), name="other.png")]
+    prompt: list[str | ImagePart] = ["See?", ImagePart(png(), name="photo.png"), ImagePart(png(2), name="other.png")]
     ReActAgent({}, model=model, plugins=[Recorder(path=path)]).run_sync(prompt)
     journal = read_journal(path)
     above = tree_of(journal).below[:2]
