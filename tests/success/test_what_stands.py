@@ -338,3 +338,15 @@ def test_the_subject_of_a_call_is_in_its_arguments_as_they_were_repaired() -> No
     )
     assert paid == ["ann"]
     assert [left.code for left in result.unresolved] == ["frozen"]
+
+
+def test_a_call_whose_arguments_could_not_be_read_is_corrected_by_the_next_one() -> None:
+    @tool(read_only=False)
+    def send(to: str) -> str:
+        """Send money."""
+        return "sent"
+
+    unreadable = {"tool_calls": [{"id": "1", "name": "send", "arguments": "bob, please"}]}
+    result = run_agent([unreadable, calls(("send", {"to": "ann"})), "done"], tools=[send])
+    assert [step.failed for step in result.steps] == [True, False]
+    assert result.success
