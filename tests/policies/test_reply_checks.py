@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from react_run import Message, ModelError, ModelResponse, StopReason, Tool, hookimpl
+from react_run import Message, ModelError, ModelResponse, StopReason, Tool, Verdict, hookimpl
 from react_run.messages import NO_USAGE
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import agent_with, calls, run_agent, says
@@ -104,6 +104,18 @@ def test_three_cut_replies_in_a_row_end_the_run(scripted_tool: Make, mode: str) 
     replies = [cut, cut, whole, cut, cut, says("done")]
     result = run_agent(replies, tools=[scripted_tool("write", "ok")], failure_handling=mode)
     assert (result.answer, result.success) == ("done", True)
+
+
+def test_a_cut_answer_that_is_refused_is_no_cut_call(scripted_tool: Make) -> None:
+    class Refuses:
+        @hookimpl
+        def react_check_answer(self, answer: str) -> Verdict:
+            return Verdict(accepted=answer == "done", feedback="Say that it is done.")
+
+    cut = calls(("write", '{"text": "lo'), finish_reason="length")
+    replies = [*[says("on and on", finish_reason="length")] * 2, cut, cut, says("done")]
+    result = run_agent(replies, tools=[scripted_tool("write", "ok")], plugins=[Refuses()])
+    assert (result.answer, result.iterations) == ("done", 4)
 
 
 WRITTEN = [
