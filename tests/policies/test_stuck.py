@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from tests.fired import Fired
 
-from react_run import StopReason, Tool, ToolError
-from react_run.policies.stuck import FAILING, Stuck
+from react_run import Message, StopReason, Tool, ToolError
+from react_run.engine.context import MovedOut
+from react_run.policies.stuck import FAILING, Answers, Stuck
 from react_run.testing import calls, run_agent, says
 
 Make = Callable[..., Tool]
@@ -95,3 +96,13 @@ def test_a_run_that_has_ended_is_not_called_stuck_as_well(scripted_tool: Make, f
     assert result.stop_reason == "tool_retry_exhausted"
     assert fired.guards.count("stuck") == 0
     assert FAILING.format(count=2) not in result.steps[-1].observation
+
+
+def test_a_call_whose_result_was_moved_out_may_be_asked_for_again() -> None:
+    answers, moved = Answers(), MovedOut()
+    answers.known = {("read", "a"): ("text", 1, "1"), ("read", "b"): ("text", 1, "2")}
+    result = Message(role="tool", content="text", tool_request_id="1")
+    kept = Message(role="tool", content="text", tool_request_id="2")
+    moved.compare([result, kept], [kept])
+    answers.forget_moved(moved)
+    assert [*answers.known] == [("read", "b")]
