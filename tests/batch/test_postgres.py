@@ -20,7 +20,8 @@ from react_run.batch import Row, RowResult
 from react_run.batch.catalogue import begun
 from react_run.batch.engine import Terms
 from react_run.batch.postgres import PostgresEngine
-from react_run.batch.postgres_claims import Claimed, claim_row
+from react_run.batch.postgres_claims import Claimed, Decision, claim_row
+from react_run.batch.postgres_rows import added
 from react_run.batch.running import Batch, BatchHalted
 from react_run.cli.exit import ended
 from react_run.journal.shipped import Journals, opened
@@ -287,6 +288,45 @@ def test_workers_that_claim_at_the_same_time_keep_the_limit_of_cost(database: st
         return sum(isinstance(one, Claimed) for one in found)
 
     assert asyncio.run(claimed()) == 2
+
+
+ALIVE = "insert into react_run.workers (executor, beat) values ('first', clock_timestamp() + interval '1 day')"
+
+
+@pytest.mark.parametrize(
+    ("position", "terms"),
+    [(1, Terms(max_cost=0.03, reserve=0.02)), (0, Terms())],
+    ids=["another row, under a limit of cost", "the same row"],
+)
+def test_a_claim_waits_for_one_that_is_not_committed_yet_and_counts_it(
+    database: str, position: int, terms: Terms
+) -> None:
+    """What a transaction claimed is seen only when it ends: without the wait, both claims would be granted."""
+    blocked = "select count(*) from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0"
+
+    async def scenario() -> None:
+        engine, _ = await begun(database, "sums", adding(), terms)
+        try:
+            assert engine.batch is not None
+            batch = engine.batch.id
+            async with engine.pool.connection() as one, engine.pool.connection() as two:
+                async with one.transaction():
+                    await added(one, batch, [Row(index=index, prompt="a") for index in range(2)])
+                    await one.execute(ALIVE)
+                async with one.transaction():
+                    assert isinstance(await claim_row(one, "first", batch, 0), Claimed)
+                    second = asyncio.ensure_future(claim_row(two, "second", batch, position))
+                    async with engine.pool.connection() as looking:
+                        while not second.done():
+                            if (await (await looking.execute(blocked)).fetchone() or (0,))[0]:
+                                break
+                            await asyncio.sleep(0.01)
+                    assert not second.done(), await second
+                assert await second is Decision.LATER
+        finally:
+            await engine.close()
+
+    asyncio.run(scenario())
 
 
 @pytest.fixture

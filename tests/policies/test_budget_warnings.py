@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fired import Fired
 
-from react_run import tool
+from react_run import Disposition, Observation, Outcome, Tool, tool
+from react_run.policies.budget_warnings import HALF, NEARLY
 from react_run.testing import agent_with, calls, replayed, run_agent, says
 
 
@@ -63,6 +66,24 @@ def test_time_is_told_once_for_each_share_and_a_replay_says_the_same(tmp_path: P
 def test_what_nobody_limited_is_not_told_about() -> None:
     assert not any(told(9))
     assert not any(told(3, max_iterations=4))  # too short for a warning to help
+
+
+def test_a_run_that_ends_with_an_iteration_is_not_told_about_a_budget(
+    scripted_tool: Callable[..., Tool], fired: Fired
+) -> None:
+    ends = scripted_tool("ends", Observation(content="no", outcome=Outcome(disposition=Disposition.TERMINAL_ERROR)))
+    used: dict[str, Any] = {"usage": {"input_tokens": 5, "output_tokens": 0, "cost": 0.0}}
+    result = run_agent([calls(("ends", {"x": 1}), **used)], tools=[ends], plugins=[fired], max_total_tokens=10)
+    assert result.stop_reason == "tool_failure"
+    assert "budget_warnings" not in fired.guards
+    assert "% of the" not in result.steps[0].observation
+
+
+def test_the_last_warning_asks_for_an_answer() -> None:
+    replies = [*[calls(("look", {"x": n})) for n in range(9)], says("done")]
+    steps = run_agent(replies, tools=[look], max_iterations=10).steps
+    assert steps[4].observation.endswith(f"{HALF}]")
+    assert steps[7].observation.endswith(f"{NEARLY}]")
 
 
 def test_the_prefix_of_the_conversation_stays() -> None:

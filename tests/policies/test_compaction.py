@@ -266,3 +266,17 @@ def test_a_summary_that_does_not_fit_either_is_asked_for_once(workspace: Path, f
     result = run([narrow], plugins=[fired])
     assert any("calls fetch" in message.text for message in result.messages if message.role == "user")
     assert sum(detail.startswith("no summary") for _, detail in fired.details) == len(asked) > 0
+
+
+def test_no_room_is_made_for_the_question_about_a_long_summary(workspace: Path) -> None:
+    """It contains the earlier summary whole, and is sent as it is, however full the window gets."""
+    asked: list[float] = []
+
+    def wordy(request: ModelRequest) -> object:
+        if request.messages[0].text.startswith("Summarise"):
+            asked.append(tokens(request.messages))
+            return says("word " * 10_000 if len(asked) == 1 else "few words")
+        return summing(request)
+
+    assert run([wordy]).answer == "done in base seven"
+    assert asked[1] > 0.75 * WINDOW

@@ -53,6 +53,12 @@ def test_the_text_beside_a_last_call_is_taken_when_there_is_nothing_better(scrip
     assert not result.messages[-1].tool_requests
 
 
+def test_a_call_written_as_text_is_no_last_answer(scripted_tool: Make) -> None:
+    replies = [calls(("read", {"x": 1})), says('{"name": "read", "arguments": {"x": 2}}'), says("It is text.")]
+    result = run_agent(replies, tools=[scripted_tool("read", "text")], max_iterations=1)
+    assert (result.answer, len(result.steps), result.usage.requests) == ("It is text.", 1, 3)
+
+
 def test_an_empty_last_answer_falls_back_to_facts() -> None:
     result = run_agent([calls(("nowhere", {})), says(""), says(" ")], max_iterations=1)
     assert result.answer.startswith("Unresolved:\n- nowhere: unknown tool")

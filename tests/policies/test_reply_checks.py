@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from react_run import ModelError, StopReason, Tool, hookimpl
+from react_run import Message, ModelError, ModelResponse, StopReason, Tool, Verdict, hookimpl
+from react_run.messages import NO_USAGE
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -103,6 +104,18 @@ def test_three_cut_replies_in_a_row_end_the_run(scripted_tool: Make, mode: str) 
     replies = [cut, cut, whole, cut, cut, says("done")]
     result = run_agent(replies, tools=[scripted_tool("write", "ok")], failure_handling=mode)
     assert (result.answer, result.success) == ("done", True)
+
+
+def test_a_cut_answer_that_is_refused_is_no_cut_call(scripted_tool: Make) -> None:
+    class Refuses:
+        @hookimpl
+        def react_check_answer(self, answer: str) -> Verdict:
+            return Verdict(accepted=answer == "done", feedback="Say that it is done.")
+
+    cut = calls(("write", '{"text": "lo'), finish_reason="length")
+    replies = [*[says("on and on", finish_reason="length")] * 2, cut, cut, says("done")]
+    result = run_agent(replies, tools=[scripted_tool("write", "ok")], plugins=[Refuses()])
+    assert (result.answer, result.iterations) == ("done", 4)
 
 
 WRITTEN = [
@@ -215,3 +228,27 @@ def test_the_draft_of_a_call_written_as_text_is_withdrawn(scripted_tool: Make) -
     result = run_agent([says(text), says("hello")], tools=[scripted_tool("read", "text")], plugins=[Listener()])
     assert result.answer == "hello"
     assert "".join(events) == f"{text}withdrawnhello"
+
+
+def test_the_rest_of_an_answer_that_was_not_streamed_is_withdrawn() -> None:  # S5, L10
+    """A listener that only heard the rest would take it for the answer."""
+    events: list[str] = []
+    kept = [ModelResponse(message=Message(role="assistant", content="one "), usage=NO_USAGE, finish_reason="length")]
+
+    class Kept:
+        """Answers the first request itself."""
+
+        @hookimpl(trylast=True)
+        def react_model_call(self) -> ModelResponse | None:
+            return kept.pop() if kept else None
+
+        @hookimpl
+        def react_text_delta(self, text: str) -> None:
+            events.append(text)
+
+        @hookimpl
+        def react_text_discarded(self) -> None:
+            events.append(" withdrawn")
+
+    assert run_agent([says("two")], plugins=[Kept()]).answer == "one two"
+    assert "".join(events) == "two withdrawn"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from react_run import RunResult, Tool, tool
+from react_run import Observation, RunResult, Tool, tool
 from react_run.support.preview import head, size_of, tail
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -33,6 +33,14 @@ def one(value: object, **options: Any) -> RunResult:
 
 def test_a_short_result_is_left_alone(workspace: Path, fired: Any) -> None:
     assert one("x" * 24_576, plugins=[fired]).steps[0].observation == "x" * 24_576
+    assert (fired.guards, spilled(workspace)) == ([], [])
+
+
+def test_what_must_stay_whole_is_neither_cut_nor_saved(workspace: Path, fired: Any) -> None:
+    """As the instructions of a skill."""
+    content = "x" * 30_000
+    result = one(Observation(content=content, whole=True), plugins=[fired])
+    assert result.steps[0].observation == content
     assert (fired.guards, spilled(workspace)) == ([], [])
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from react_run import StopReason, Tool
+from tests.fired import Fired
+
+from react_run import Message, StopReason, Tool, ToolError
+from react_run.engine.context import MovedOut
+from react_run.policies.stuck import FAILING, Answers, Stuck
 from react_run.testing import calls, run_agent, says
 
 Make = Callable[..., Tool]
@@ -83,3 +87,22 @@ def test_how_patient_to_be_can_be_set(scripted_tool: Make) -> None:
     patient = {"kind": "safe", "nudge_at": 8, "stop_at": 9}
     assert run_agent(replies, tools=[poll], failure_handling=patient).answer == "done"
     assert run_agent(replies, tools=[poll], plugins=[], failure_handling="legacy").answer == "done"
+
+
+def test_a_run_that_has_ended_is_not_called_stuck_as_well(scripted_tool: Make, fired: Fired) -> None:
+    read = scripted_tool("read", ToolError("no", code="gone"))
+    replies = [calls(("read", {"x": n})) for n in range(2)]
+    result = run_agent(replies, tools=[read], plugins=[Stuck(failing_nudge_at=2), fired])
+    assert result.stop_reason == "tool_retry_exhausted"
+    assert fired.guards.count("stuck") == 0
+    assert FAILING.format(count=2) not in result.steps[-1].observation
+
+
+def test_a_call_whose_result_was_moved_out_may_be_asked_for_again() -> None:
+    answers, moved = Answers(), MovedOut()
+    answers.known = {("read", "a"): ("text", 1, "1"), ("read", "b"): ("text", 1, "2")}
+    result = Message(role="tool", content="text", tool_request_id="1")
+    kept = Message(role="tool", content="text", tool_request_id="2")
+    moved.compare([result, kept], [kept])
+    answers.forget_moved(moved)
+    assert [*answers.known] == [("read", "b")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -260,3 +260,93 @@ def test_what_is_verified_is_told_when_the_provider_fails(expression: str) -> No
         run_agent([calls(("calculate", {"expression": expression})), {"error": {"status": 400}}], toolset="math")
     assert isinstance(caught.value.result, RunResult)
     assert "= 4" in caught.value.result.answer
+
+
+# -- what calls have in common -----------------------------------------------------------------------------------------
+
+
+@tool(read_only=True)
+def forecast(place: str, units: str, style: Literal["short", "long"] = "short") -> str:
+    """Forecast the weather."""
+    if place == "Oslo":
+        raise ToolError("no station", code="no_station")
+    return "Rain."
+
+
+@tool(read_only=True)
+def history(place: str, units: str, style: Literal["short", "long"] = "short") -> str:
+    """Look up past weather."""
+    return "Sun."
+
+
+@pytest.mark.parametrize(
+    ("place", "units", "style", "answers"),
+    [
+        ("Rome", "metric", "short", False),  # the unit is not what was asked about
+        ("Rome", "imperial", "long", False),  # nor is one choice of several
+        ("Oslo harbour", "imperial", "short", True),
+    ],
+)
+def test_units_and_choices_that_calls_share_answer_nothing(place: str, units: str, style: str, answers: bool) -> None:
+    failed = calls(("forecast", {"place": "Oslo", "units": "metric", "style": "long"}))
+    other = calls(("history", {"place": place, "units": units, "style": style}))
+    assert run_agent([failed, other, "done"], tools=[forecast, history]).success is answers
+
+
+def test_a_call_beside_one_without_its_argument_leaves_it_unanswered() -> None:
+    both = calls(("forecast", {"units": "metric"}), ("forecast", {"place": "Rome", "units": "metric"}))
+    result = run_agent([both, "done"], tools=[forecast, history])
+    assert [step.failed for step in result.steps] == [True, False]
+    assert [left.code for left in result.unresolved] == ["invalid_arguments"]
+
+
+@tool(read_only=True)
+def find(place: str, about: str) -> str:
+    """Find something at a place."""
+    if place == "Oslo":
+        raise ToolError("no such map", code="no_map")
+    return "There."
+
+
+@tool(read_only=True)
+def search(place: str, about: str) -> str:
+    """Search for something at a place."""
+    return "Here."
+
+
+def test_calls_of_one_tool_must_share_their_subject_and_those_of_two_any_word() -> None:
+    oslo, rome = {"place": "Oslo", "about": "harbour"}, {"place": "Rome", "about": "harbour"}
+    of_one = run_agent([calls(("find", oslo), ("find", rome)), "done"], tools=[find, search])
+    assert [left.code for left in of_one.unresolved] == ["no_map"]
+    of_two = run_agent([calls(("find", oslo), ("search", rome)), "done"], tools=[find, search])
+    assert not of_two.unresolved
+
+
+def test_the_subject_of_a_call_is_in_its_arguments_as_they_were_repaired() -> None:
+    paid: list[str] = []
+
+    @tool(read_only=False)
+    def send(to: str) -> str:
+        """Send money."""
+        if to == "bob":
+            raise ToolError("account frozen", code="frozen")
+        paid.append(to)
+        return "sent"
+
+    result = run_agent(
+        [calls(("send", {"arguments": {"to": "bob"}})), calls(("send", {"to": "ann"})), "done"], tools=[send]
+    )
+    assert paid == ["ann"]
+    assert [left.code for left in result.unresolved] == ["frozen"]
+
+
+def test_a_call_whose_arguments_could_not_be_read_is_corrected_by_the_next_one() -> None:
+    @tool(read_only=False)
+    def send(to: str) -> str:
+        """Send money."""
+        return "sent"
+
+    unreadable = {"tool_calls": [{"id": "1", "name": "send", "arguments": "bob, please"}]}
+    result = run_agent([unreadable, calls(("send", {"to": "ann"})), "done"], tools=[send])
+    assert [step.failed for step in result.steps] == [True, False]
+    assert result.success

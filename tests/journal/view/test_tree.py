@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.pictures import png
+
+from react_run import ImagePart, ReActAgent, ScriptedModel
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
+from react_run.journal.view.formatting import attached, cost, tokens
 from react_run.journal.view.html import page
 from react_run.journal.view.tree import Branch, tree_of
 from react_run.testing import agent_with, calls, says
@@ -71,3 +75,35 @@ def test_calls_of_subagents_of_subagents_count_as_in_the_result(tmp_path: Path) 
     assert (stats.model_calls, stats.model_calls_below) == (2, 6)
     assert stats.model_calls + stats.model_calls_below == journal.footer["usage"]["requests"]
     assert (stats.tool_calls, stats.tool_calls_below) == (2, 2)
+
+
+def test_what_is_attached_to_a_prompt_is_below_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    model = ScriptedModel(replies=["Two dots."], reads=["image/*"])
+    prompt: list[str | ImagePart] = ["See?", ImagePart(png(), name="photo.png"), ImagePart(png(2), name="other.png")]
+    ReActAgent({}, model=model, plugins=[Recorder(path=path)]).run_sync(prompt)
+    journal = read_journal(path)
+    above = tree_of(journal).below[:2]
+    assert [branch.mark for branch in above] == ["prompt", "attached"]
+    assert above[1].text == attached(journal)
+    assert above[1].text.index("photo.png") < above[1].text.index("other.png")
+    (other := tmp_path / "team").mkdir()
+    without = tree_of(team(other))
+    assert not [branch for branch in without.below if branch.mark == "attached"]
+
+
+def test_an_iteration_is_headed_by_its_number_and_what_it_used(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    used = {"input_tokens": 7, "output_tokens": 2}
+    replies = [
+        calls(("nowhere", {}), usage={**used, "cost": 0.25}),
+        calls(("nowhere", {"x": 1}), usage=used),
+        says("end", usage={**used, "cost": 0.0}),
+    ]
+    agent_with(replies, plugins=[Recorder(path=path)], failure_handling="legacy").run_sync("go")
+    heads = [branch.text for branch in tree_of(read_journal(path)).below if branch.text.startswith("iteration")]
+    assert heads == [
+        f"iteration 1 · {tokens(9)} · {cost(0.25)}",
+        f"iteration 2 · {tokens(9)}",
+        f"iteration 3 · {tokens(9)} · {cost(0.0)}",
+    ]
