@@ -329,6 +329,46 @@ def test_a_claim_waits_for_one_that_is_not_committed_yet_and_counts_it(
     asyncio.run(scenario())
 
 
+class Suspended:
+    """A connection of a worker that is suspended right after one of its statements."""
+
+    def __init__(self, connection: Any, after: str) -> None:
+        self._connection, self._after = connection, after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def execute(self, query: str, *values: Any) -> Any:
+        answer = await self._connection.execute(query, *values)
+        if self._after in query:
+            await asyncio.Event().wait()
+        return answer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", ["from react_run.rows where batch", "with taken as"])
+def test_a_worker_that_is_suspended_in_a_claim_soon_holds_no_locks(database: str, after: str) -> None:
+    async def scenario() -> None:
+        engine, _ = await begun(database, "sums", adding(), Terms())
+        try:
+            assert engine.batch is not None
+            async with engine.pool.connection() as one, engine.pool.connection() as two:
+                await added(two, engine.batch.id, [Row(index=0, prompt="a")])
+                first = asyncio.ensure_future(claim_row(Suspended(one, after), "first", engine.batch.id, 0))
+                await two.execute("set lock_timeout = '60s'")
+                while not first.done():  # until the first one has its lock
+                    if not await (await two.execute("select 1 from react_run.rows for update skip locked")).fetchone():
+                        break
+                    await asyncio.sleep(0.01)
+                assert isinstance(await claim_row(two, "second", engine.batch.id, 0), Claimed)
+                first.cancel()
+                await asyncio.wait([first])
+        finally:
+            await engine.close()
+
+    asyncio.run(scenario())
+
+
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """Calls the command line: status, standard output, standard error."""

@@ -68,9 +68,13 @@ class Claimed(NamedTuple):
 
 
 async def claim_row(connection: Any, worker: str, batch: str, position: int) -> Claimed | Decision:
-    """Claim a row for a worker: two round trips, or three if the batch has a cost limit."""
+    """Claim a row for a worker.
+
+    Not as a pipeline, which would save round trips: the database ends the transaction of a suspended process, and so
+    releases its locks, only while it waits for a statement, not in the middle of a pipeline.
+    """
     which = {"worker": worker, "owner": worker, "lease": LEASE, "batch": batch, "position": position}
-    async with connection.pipeline(), connection.transaction():
+    async with connection.transaction():
         asked = await connection.execute(OF_ONE, (batch,))
         looked = await connection.execute(_FOUND, which)
         (one,), found = await totals(asked) or (None,), await looked.fetchone()
