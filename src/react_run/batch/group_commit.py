@@ -56,9 +56,15 @@ class GroupCommit:
         """
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Write(do=do, durable=durable, ended=ended, answer=answer))
-        if self._committing is None or self._committing.done():
-            self._committing = asyncio.ensure_future(self._commit())
+        self._start()
         return await answer
+
+    def _start(self) -> None:
+        if self._waiting and (self._committing is None or self._committing.done()):
+            self._committing = asyncio.ensure_future(self._commit())
+            # Whoever cancels all tasks, as asyncio.run() does at its end, cancels this one too, and rows that are being
+            # given back still wait for it.
+            self._committing.add_done_callback(lambda _: self._start())
 
     async def _commit(self) -> None:
         while self._waiting:
@@ -93,7 +99,7 @@ class GroupCommit:
 
     async def close(self) -> None:
         """Wait until everything is committed."""
-        if self._committing is not None:
+        while self._committing is not None and not self._committing.done():
             await asyncio.wait((self._committing,))
 
 

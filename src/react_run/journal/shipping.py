@@ -88,6 +88,7 @@ class Shipper:
         self._asked = True
         if self._sending is None:
             self._sending = asyncio.ensure_future(self._send())
+            self._sending.add_done_callback(self._ended)  # also if it is cancelled before it has begun
 
     def forget(self, source: Source) -> None:
         """Send no more of a journal."""
@@ -96,28 +97,32 @@ class Shipper:
 
     async def _send(self) -> None:
         wait = 0.05
-        try:
-            while self._asked and self._waiting:
-                self._asked = False
-                group, started = self._group(), monotonic()
-                try:
-                    kept = await self._insert(group.values())
-                except database_errors() as error:
-                    self._give_up(group, started, wait, error)
-                    await asyncio.sleep(wait)
-                    wait, self._asked = min(1.0, wait * 2), True
-                    continue
-                except Exception as error:  # no other try would help
-                    for source in group:
-                        self._fail(source, error)
-                    continue
-                wait = 0.05
-                for source, chunk in group.items():
-                    self._settle(source, chunk, kept)
-        finally:
-            self._sending = None
-            for source in self._waiting:
-                self.soon(source)
+        while self._asked and self._waiting:
+            self._asked = False
+            group, started = self._group(), monotonic()
+            try:
+                kept = await self._insert(group.values())
+            except database_errors() as error:
+                self._give_up(group, started, wait, error)
+                await asyncio.sleep(wait)
+                wait, self._asked = min(1.0, wait * 2), True
+                continue
+            except Exception as error:  # no other try would help
+                for source in group:
+                    self._fail(source, error)
+                continue
+            wait = 0.05
+            for source, chunk in group.items():
+                self._settle(source, chunk, kept)
+
+    def _ended(self, sending: asyncio.Task[None]) -> None:
+        self._sending = None
+        if not self._waiting:
+            return
+        if self._asked or sending.cancelled():
+            self.now()
+        else:
+            self.soon(next(iter(self._waiting)))
 
     def _group(self) -> dict[Source, Chunk]:
         group: dict[Source, Chunk] = {}
