@@ -112,6 +112,27 @@ def test_what_nobody_waits_for_is_shipped_soon_and_in_order(database: str, tmp_p
     with_journals(database, tmp_path / "copies", soon)
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_journal_is_shipped_although_the_task_that_ships_is_cancelled(
+    database: str, tmp_path: Path, begun: bool
+) -> None:
+    """As at the end of ``asyncio.run``, when rows are given back."""
+
+    async def cancelled(journals: Journals) -> None:
+        sink = await journals.open(RUN, await taken(journals, "one"))
+        sink.write(*record(1))
+        syncing = asyncio.create_task(sink.sync())
+        for _ in range(1 + begun):
+            await asyncio.sleep(0)
+        assert (sending := journals.shipper._sending) is not None
+        sending.cancel()
+        await asyncio.wait_for(syncing, 60)
+        assert await journals.fetch(RUN, tmp_path / "copy.jsonl") == sink.path.stat().st_size
+        sink.close()
+
+    with_journals(database, tmp_path / "copies", cancelled)
+
+
 def test_a_database_that_is_away_for_long_ends_the_run(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
