@@ -124,7 +124,8 @@ def test_a_journal_is_shipped_although_the_task_that_ships_is_cancelled(
         syncing = asyncio.create_task(sink.sync())
         for _ in range(1 + begun):
             await asyncio.sleep(0)
-        assert (sending := journals.shipper._sending) is not None
+        sending = journals.shipper._sending
+        assert sending is not None
         sending.cancel()
         await asyncio.wait_for(syncing, 60)
         assert await journals.fetch(RUN, tmp_path / "copy.jsonl") == sink.path.stat().st_size
