@@ -34,7 +34,11 @@ class QueueFile:
             self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
             self._db.execute("pragma journal_mode = wal")
             self._synchronous = ""
-        self._create(batch)
+        try:
+            self._create(batch)
+        except BaseException:
+            self.close()
+            raise
 
     def _create(self, batch: str) -> None:
         with self.transaction() as db:

@@ -243,6 +243,7 @@ def open_queue(home: Home, agent: ReActAgent, terms: Terms | None = None) -> Sql
     if before is None:
         engine.set("agent", now)
     elif found := agent_changes(before, now):
+        engine.close_now()
         listed = "\n".join(f"  {line}" for line in found)
         raise ConfigError(f"the agent has changed since batch {home.name} was started:\n{listed}\n--fresh starts over")
     if terms is not None:
