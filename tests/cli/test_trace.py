@@ -56,7 +56,7 @@ def test_a_text_browser_does_not_take_the_terminal(folder: Path) -> None:
     assert not (folder / "opened").exists()
 
 
-@pytest.mark.parametrize("options", [(), ("--html", "-")])
+@pytest.mark.parametrize("options", [(), ("--html", "-"), ("--html",)])
 def test_only_a_page_in_a_file_can_be_opened(folder: Path, options: tuple[str, ...]) -> None:
     done = react_run(folder, "trace", "run.jsonl", *options, "--open")
     assert (done.returncode, done.stdout) == (2, "")

@@ -34,7 +34,7 @@ def command(
 
     RUN is the id of a run, or its beginning, or a journal file; --last means the latest run.
     """
-    if opened and html in (None, "-"):
+    if html == "--open" or (opened and html in (None, "-")):  # click takes the next word as the file
         raise click.UsageError("--open opens a page that is saved to a file: add --html FILE, such as --html run.html")
     from react_run.journal.locate import find_run
     from react_run.journal.reading import read_journal
